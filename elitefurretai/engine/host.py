@@ -21,9 +21,9 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from elitefurretai.engine.errors import HostDiedError, HostHungError
+from elitefurretai.engine.errors import HostDiedError, HostHungError, NodeMissingError
 from elitefurretai.engine.frames import LENGTH, Update, decode_frame, encode_frame
-from elitefurretai.engine.install import ensure_showdown
+from elitefurretai.engine.install import ensure_showdown, verify_showdown
 from elitefurretai.engine.node import node_binary
 
 HOST_SCRIPT = Path(__file__).parent / "host" / "main.js"
@@ -91,12 +91,15 @@ class Host:
         if self.is_running:
             return
         self.close()
+        showdown = ensure_showdown()
         flags = BATTLE_HEAP_FLAGS if self.options.lean else ()
-        options = json.dumps(vars(self.options))
-        command = [str(node_binary()), *flags, str(HOST_SCRIPT), str(ensure_showdown()), options]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-        )
+        command = [str(node_binary()), *flags, str(HOST_SCRIPT), str(showdown), json.dumps(vars(self.options))]
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+            )
+        except OSError as error:
+            raise NodeMissingError(f"{command[0]} cannot be started ({error.strerror}); is it a Node.js?") from error
         self._stderr.clear()
         self._inbox.clear()
         self._sent = self._received = 0
@@ -110,7 +113,12 @@ class Host:
         self._both.register(self._process.stdin, select.POLLOUT)
         self._drain = threading.Thread(target=self._drain_stderr, name="showdown-host-stderr", daemon=True)
         self._drain.start()
-        _, (hello,) = decode_frame(self._read_frame())
+        try:
+            _, (hello,) = decode_frame(self._read_frame())
+        except HostDiedError:
+            self.close()
+            verify_showdown(showdown)  # damaged files are the likely cause, and have a way out of their own
+            raise
         self.warnings = json.loads(hello.extra)["result"]["warnings"]
 
     def send(self, commands: list[bytes]) -> None:

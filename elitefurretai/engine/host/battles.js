@@ -126,7 +126,7 @@ class BattleTable {
     }
     try {
       this.executeOnBattle(op, id, side, text);
-      this.moved.add(id);
+      if (this.battles.has(id)) this.moved.add(id);
     } catch (error) {
       this.failures.push([id, error.stack || String(error)]);
       this.drop(id);

@@ -1,0 +1,227 @@
+"""The engine with state tracking against poke-env's random players over a websocket: battles per CPU second.
+
+Both sides play the same format with the same teams and the same policy (poke-env's own uniform random orders), and
+track both players' battles with poke-env. They run in turn, in processes of their own; the CPU time of all
+processes of a side counts (Python, Node host; Python, server, its simulators), start-up does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from poke_env import AccountConfiguration, RandomPlayer, ServerConfiguration
+from poke_env.battle import DoubleBattle
+from poke_env.player import Player
+from poke_env.teambuilder import Teambuilder
+
+from benchmarks.measure import Measurement, main, tree_cpu_seconds
+from elitefurretai.engine.formats import resolve_format
+from elitefurretai.engine.server import ShowdownServer
+from elitefurretai.engine.simulator import BattleSpec, Simulator
+from elitefurretai.engine.teams import TeamPool
+from elitefurretai.engine.tracking import BattleTracker, Decision
+
+AT_ONCE = 16
+
+
+class PoolTeams(Teambuilder):
+    """Deals poke-env's players random teams of a pool."""
+
+    def __init__(self, pool: TeamPool, rng: random.Random) -> None:
+        self.pool = pool
+        self.rng = rng
+
+    def yield_team(self) -> str:
+        """A packed team for the next battle."""
+        return self.pool.sample(self.rng).packed
+
+
+class Embedded:
+    """Our side: the simulator with both players tracked."""
+
+    def __init__(self, format_id: str, seed: int) -> None:
+        self.format = resolve_format(format_id)
+        self.pool = TeamPool.builtin(self.format.id)
+        self.rng = random.Random(seed)
+        self.simulator = Simulator()
+        self.simulator.start()
+        self.trackers: dict[int, list[BattleTracker]] = {}
+
+    def play(self, battles: int) -> dict[str, int]:
+        """Play battles to the end; what was done."""
+        counts = {"battles": 0, "turns": 0, "decisions": 0}
+        left = battles
+        for _ in range(min(AT_ONCE, battles)):
+            self._start()
+            left -= 1
+        while self.trackers:
+            for update in self.simulator.exchange():
+                for side, tracker in enumerate(self.trackers[update.battle]):
+                    if update.texts[side] and tracker.feed(update.texts[side]) not in (Decision.WAIT, Decision.OVER):
+                        counts["decisions"] += 1
+                        self.simulator.choose(update.battle, side, self._choice(tracker))
+                if update.error:
+                    raise RuntimeError(update.error)
+                if update.result:
+                    del self.trackers[update.battle]
+                    counts["battles"] += 1
+                    counts["turns"] += update.result.turns
+                    if left:
+                        self._start()
+                        left -= 1
+        return counts
+
+    def _start(self) -> None:
+        teams = (self.pool.sample(self.rng).packed, self.pool.sample(self.rng).packed)
+        spec = BattleSpec(self.format.id, self.rng.getrandbits(64), teams)
+        battle = self.simulator.start_battle(spec)
+        self.trackers[battle] = [BattleTracker(self.format, name) for name in spec.names]
+
+    def _choice(self, tracker: BattleTracker) -> str:
+        """The order of poke-env's RandomPlayer, without its ``/choose``."""
+        if tracker.due is Decision.PREVIEW:
+            assert tracker.request is not None
+            places = range(1, len(tracker.request["side"]["pokemon"]) + 1)
+            return "team " + "".join(map(str, self.rng.sample(places, len(places))))
+        return Player.choose_random_doubles_move(tracker.battle).message.removeprefix("/choose ")
+
+    def close(self) -> None:
+        """End the host."""
+        self.simulator.close()
+
+
+class CountingPlayer(RandomPlayer):
+    """poke-env's random player, counting its decisions and asking again, as ours does, where a choice is refused."""
+
+    decisions = 0
+
+    def choose_move(self, battle: Any) -> Any:
+        """A uniform random order."""
+        self.decisions += 1
+        return super().choose_move(battle)
+
+    def teampreview(self, battle: Any) -> str:
+        """A random order of the team."""
+        self.decisions += 1
+        return super().teampreview(battle)
+
+
+class Websocket:
+    """Their side: a real server and pairs of poke-env players."""
+
+    def __init__(self, format_id: str, seed: int, port: int) -> None:
+        self.format_id = resolve_format(format_id).id
+        pool = TeamPool.builtin(self.format_id)
+        self.server = ShowdownServer(port)
+        self.server.start()
+        configuration = ServerConfiguration(self.server.websocket_url, "")
+        self.players = [
+            CountingPlayer(
+                AccountConfiguration(f"bench{index}", None),
+                battle_format=self.format_id,
+                server_configuration=configuration,
+                max_concurrent_battles=AT_ONCE,
+                team=PoolTeams(pool, random.Random(seed + index)),
+            )
+            for index in range(2)
+        ]
+
+    def play(self, battles: int) -> dict[str, int]:
+        """Play battles to the end; what was done."""
+        for player in self.players:
+            player.decisions = 0
+            player.reset_battles()
+        asyncio.run(self.players[0].battle_against(self.players[1], n_battles=battles))
+        ended = [battle for battle in self.players[0].battles.values() if isinstance(battle, DoubleBattle)]
+        return {
+            "battles": sum(battle.finished for battle in ended),
+            "turns": sum(battle.turn for battle in ended),
+            "decisions": sum(player.decisions for player in self.players),
+        }
+
+    def close(self) -> None:
+        """Stop the server."""
+        self.server.stop()
+
+
+def serve(side: Embedded | Websocket) -> None:
+    """Play as many battles as each line on stdin says, and print what was done and what it cost."""
+    try:
+        for line in sys.stdin:
+            cpu, wall = tree_cpu_seconds(), time.perf_counter()
+            counts = side.play(int(line))
+            cost = {"cpu_seconds": tree_cpu_seconds() - cpu, "wall_seconds": time.perf_counter() - wall}
+            print(json.dumps({**counts, **cost}), flush=True)
+    finally:
+        side.close()
+
+
+def rounds(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """(ours, theirs) of each round; the first is warm-up."""
+    command = [sys.executable, "-m", "benchmarks.engine", "--format", args.format, "--port", str(args.port)]
+    sides = [
+        subprocess.Popen([*command, "--side", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in ("embedded", "websocket")
+    ]
+    try:
+        for number in range(args.rounds + 1):
+            battles = args.battles if number else min(args.battles, 20)
+            answers = []
+            for side in sides:
+                assert side.stdin is not None and side.stdout is not None
+                side.stdin.write(f"{battles}\n")
+                side.stdin.flush()
+                answers.append(json.loads(side.stdout.readline()))
+            yield answers[0], answers[1]
+    finally:
+        for side in sides:
+            side.communicate()
+
+
+def run(args: argparse.Namespace) -> Measurement:
+    """Let both sides play in turn and compare."""
+    timed = list(rounds(args))[1:]
+    totals = [{key: sum(pair[i][key] for pair in timed) for key in timed[0][0]} for i in (0, 1)]
+    ours, theirs = (total["battles"] / total["cpu_seconds"] for total in totals)
+    turns = [total["turns"] / total["battles"] for total in totals]
+    # The same policy on the same teams: lengths agree but for chance.
+    same = totals[0]["battles"] == totals[1]["battles"] and abs(turns[0] / turns[1] - 1) < 0.15
+    ratios = [
+        (a["battles"] / a["cpu_seconds"]) / (b["battles"] / b["cpu_seconds"]) for a, b in timed
+    ]
+    details = {
+        "format": resolve_format(args.format).id,
+        "battles_each": totals[0]["battles"],
+        "ratio_of_each_round": [round(ratio, 2) for ratio in ratios],
+        "mean_turns": [round(value, 2) for value in turns],
+        "decisions_per_cpu_second": [round(total["decisions"] / total["cpu_seconds"]) for total in totals],
+        "battles_per_second": [round(total["battles"] / total["wall_seconds"], 1) for total in totals],
+        "decisions_per_second": [round(total["decisions"] / total["wall_seconds"]) for total in totals],
+        "order": "ours, theirs",
+    }
+    return Measurement("engine", "battles per CPU second", ours, theirs, statistics.median(ratios), same, details)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.engine", description=__doc__)
+    parser.add_argument("--format", default="gen9vgc2023regc", help="battle format (default %(default)s)")
+    parser.add_argument("--battles", type=int, default=60, help="battles a round and side (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="timed rounds (default %(default)s)")
+    parser.add_argument("--port", type=int, default=8790, help="port of the server (default %(default)s)")
+    parser.add_argument("--side", choices=("embedded", "websocket"), help=argparse.SUPPRESS)
+    known, _ = parser.parse_known_args()
+    if known.side == "embedded":
+        serve(Embedded(known.format, seed=1))
+    elif known.side == "websocket":
+        serve(Websocket(known.format, seed=1, port=known.port))
+    else:
+        sys.exit(main(run, parser))
