@@ -66,7 +66,10 @@ class Embedded:
         while self.trackers:
             for update in self.simulator.exchange():
                 for side, tracker in enumerate(self.trackers[update.battle]):
-                    if update.texts[side] and tracker.feed(update.texts[side]) not in (Decision.WAIT, Decision.OVER):
+                    if update.texts[side] and tracker.feed(update.texts[side]) not in (
+                        Decision.WAIT,
+                        Decision.OVER,
+                    ):
                         counts["decisions"] += 1
                         self.simulator.choose(update.battle, side, self._choice(tracker))
                 if update.error:
@@ -109,7 +112,7 @@ class CountingPlayer(RandomPlayer):
         self.decisions += 1
         return super().choose_move(battle)
 
-    def teampreview(self, battle: Any) -> str:
+    def teampreview(self, battle: Any) -> Any:
         """A random order of the team."""
         self.decisions += 1
         return super().teampreview(battle)
@@ -139,7 +142,7 @@ class Websocket:
         """Play battles to the end; what was done."""
         for player in self.players:
             player.decisions = 0
-            player.reset_battles()
+            player.reset_battles()  # type: ignore[no-untyped-call]  # poke-env leaves its `-> None` out
         asyncio.run(self.players[0].battle_against(self.players[1], n_battles=battles))
         ended = [battle for battle in self.players[0].battles.values() if isinstance(battle, DoubleBattle)]
         return {
@@ -195,9 +198,7 @@ def run(args: argparse.Namespace) -> Measurement:
     turns = [total["turns"] / total["battles"] for total in totals]
     # The same policy on the same teams: lengths agree but for chance.
     same = totals[0]["battles"] == totals[1]["battles"] and abs(turns[0] / turns[1] - 1) < 0.15
-    ratios = [
-        (a["battles"] / a["cpu_seconds"]) / (b["battles"] / b["cpu_seconds"]) for a, b in timed
-    ]
+    ratios = [(a["battles"] / a["cpu_seconds"]) / (b["battles"] / b["cpu_seconds"]) for a, b in timed]
     details = {
         "format": resolve_format(args.format).id,
         "battles_each": totals[0]["battles"],

@@ -64,8 +64,12 @@ class Replayer:
         flags = BATTLE_HEAP_FLAGS if fast else ()
         options = json.dumps({"fast": fast, "lean": fast})
         self.process = subprocess.Popen(
-            [str(node_binary()), *flags, str(REPLAY_SCRIPT), str(ensure_showdown()), str(HOST_SCRIPT.parent)]
-            + [str(logs), options],
+            [
+                str(node_binary()),
+                *flags,
+                *map(str, (REPLAY_SCRIPT, ensure_showdown(), HOST_SCRIPT.parent, logs)),
+                options,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -112,9 +116,7 @@ def run(args: argparse.Namespace) -> Measurement:
         "ratio_of_the_cold_round": round(rounds[0][0]["cpuSeconds"] / rounds[0][1]["cpuSeconds"], 2),
         "differing_battles": sum(a != b for a, b in zip(expected, rounds[0][1]["digests"], strict=True)),
     }
-    return Measurement(
-        "simulator", "battles per CPU second", ours, theirs, statistics.median(ratios), same, details
-    )
+    return Measurement("simulator", "battles per CPU second", ours, theirs, statistics.median(ratios), same, details)
 
 
 if __name__ == "__main__":

@@ -34,9 +34,7 @@ class Command:
 
 
 COMMANDS = (
-    Command(
-        "doctor", "elitefurretai.doctor", "check this machine, and say what to do if something is missing"
-    ),
+    Command("doctor", "elitefurretai.doctor", "check this machine, and say what to do if something is missing"),
     Command("install", "elitefurretai.install_command", "install Pokémon Showdown into its cache folder"),
     Command("formats", "elitefurretai.engine.formats_command", "list the doubles formats that work"),
     Command("demo", "elitefurretai.demo", "play battles through the engine and show the throughput"),

@@ -45,9 +45,7 @@ def test_help_takes_no_more_than_a_fifth_of_a_second_over_a_bare_interpreter() -
     assert fastest("-m", "elitefurretai", "--help") - fastest("-c", "pass") < 0.2
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["install", "--help"], ["doctor", "--help"], ["formats", "--help"]]
-)
+@pytest.mark.parametrize("words", [["--help"], ["install", "--help"], ["doctor", "--help"], ["formats", "--help"]])
 def test_help_imports_no_torch(words: list[str]) -> None:
     program = (
         "import sys\n"
@@ -58,16 +56,12 @@ def test_help_imports_no_torch(words: list[str]) -> None:
         "    assert leaving.code == 0\n"
         "sys.exit('torch' in sys.modules)\n"
     )
-    outcome = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS, ids=lambda command: command.name)
-def test_every_command_in_the_table_explains_itself(
-    command: cli.Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_in_the_table_explains_itself(command: cli.Command, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
         cli.main([command.name, "--help"])
     assert leaving.value.code == 0

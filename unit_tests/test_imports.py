@@ -157,9 +157,7 @@ def test_importing_every_module_of_a_battle_part_leaves_torch_out(part: str) -> 
         "    importlib.import_module(name)\n"
         "    assert 'torch' not in sys.modules, name + ' imports torch'\n"
     )
-    outcome = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
 
 

@@ -126,9 +126,7 @@ def _switch(team: list[dict[str, Any]], slot: int, used: _Used, rng: random.Rand
     return f"switch {place}"
 
 
-def _turn(
-    team: list[dict[str, Any]], slot: int, active: dict[str, Any] | None, used: _Used, rng: random.Random
-) -> str:
+def _turn(team: list[dict[str, Any]], slot: int, active: dict[str, Any] | None, used: _Used, rng: random.Random) -> str:
     pokemon = team[slot]
     if active is None or _is_fainted(pokemon) or pokemon.get("commanding"):
         return "pass"

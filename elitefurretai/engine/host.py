@@ -93,7 +93,13 @@ class Host:
         self.close()
         showdown = ensure_showdown()
         flags = BATTLE_HEAP_FLAGS if self.options.lean else ()
-        command = [str(node_binary()), *flags, str(HOST_SCRIPT), str(showdown), json.dumps(vars(self.options))]
+        command = [
+            str(node_binary()),
+            *flags,
+            str(HOST_SCRIPT),
+            str(showdown),
+            json.dumps(vars(self.options)),
+        ]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0

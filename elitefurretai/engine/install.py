@@ -175,9 +175,7 @@ def _install(npm: list[str], folder: Path, say: Progress) -> None:
         _run_npm(npm, work)
         found = showdown_version(work / _PACKAGE)
         if found != version:
-            raise InstallError(
-                f"npm installed Pokémon Showdown {found} instead of {version}; check npm's settings."
-            )
+            raise InstallError(f"npm installed Pokémon Showdown {found} instead of {version}; check npm's settings.")
         _write_stamp(work, version)
         if folder.exists():
             # Renamed before it is removed, so that there is no moment with half a folder under that name.

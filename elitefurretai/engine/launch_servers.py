@@ -82,15 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--num-servers", type=int, default=1, help="how many, each on a port of its own")
-    parser.add_argument(
-        "--base-port", type=int, default=DEFAULT_PORT, help="port of the first; the others follow"
-    )
-    parser.add_argument(
-        "--bind", default=LOOPBACK, help="IPv4 address to listen on; 0.0.0.0 opens it to the network"
-    )
-    parser.add_argument(
-        "--data-dir", type=Path, help="keep config and logs here, a folder per port (default: removed)"
-    )
+    parser.add_argument("--base-port", type=int, default=DEFAULT_PORT, help="port of the first; the others follow")
+    parser.add_argument("--bind", default=LOOPBACK, help="IPv4 address to listen on; 0.0.0.0 opens it to the network")
+    parser.add_argument("--data-dir", type=Path, help="keep config and logs here, a folder per port (default: removed)")
     parser.add_argument("--simulators", type=int, default=1, help="simulator processes per server")
     return parser
 

@@ -29,8 +29,7 @@ def node_binary() -> Path:
         node = Path(override).expanduser()
         if not node.is_file() or not os.access(node, os.X_OK):
             raise NodeMissingError(
-                f"{NODE_VARIABLE} names {override}, which is not a program; correct it, or unset it and "
-                f"{_WAY_OUT}"
+                f"{NODE_VARIABLE} names {override}, which is not a program; correct it, or unset it and {_WAY_OUT}"
             )
         return node.absolute()
     wheel = _wheel_folder()
@@ -64,9 +63,7 @@ def node_version() -> str:
 @cache
 def _version_of(node: Path) -> str:
     try:
-        answer = subprocess.run(
-            [str(node), "--version"], capture_output=True, text=True, timeout=30, check=True
-        )
+        answer = subprocess.run([str(node), "--version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         raise NodeMissingError(f"{node} does not run ({error}); {_WAY_OUT} --force-reinstall") from error
     return answer.stdout.strip().removeprefix("v")

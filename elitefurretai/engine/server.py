@@ -148,9 +148,7 @@ class ShowdownServer:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ServerError(
-                f"{node} cannot be started ({error.strerror}); check that it is a Node.js."
-            ) from error
+            raise ServerError(f"{node} cannot be started ({error.strerror}); check that it is a Node.js.") from error
         self._reader = threading.Thread(target=self._drain, args=(self._process,), daemon=True)
         self._reader.start()
 

@@ -26,10 +26,11 @@ Request = dict[str, Any]
 
 # Chat, timers and decoration of a server's room. poke-env raises on lines that it does not know.
 _NOT_THE_BATTLE = frozenset(
-    ["", "t:", "expire", "uhtml", "uhtmlchange", "tempnotify", "tempnotifyoff", "init", "title", "j", "J", "l", "L"]
-    + ["n", "N", "c", "c:", "chat", "inactive", "inactiveoff", "html", "deinit", "askreg", "hidelines", "sentchoice"]
-    + ["bigerror", "debug", "unlink", "raw", "seed", "gametype"]
-)
+    (
+        "init deinit title j J l L n N c c: chat inactive inactiveoff t: raw html uhtml uhtmlchange askreg hidelines "
+        "unlink sentchoice expire tempnotify tempnotifyoff bigerror debug seed gametype"
+    ).split()
+) | {""}
 
 
 class Decision(Enum):

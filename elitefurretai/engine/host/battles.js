@@ -61,13 +61,16 @@ class HostedBattle {
       if (!spec[slot].team) throw new Error(`${slot} has no team`);
       this.battle.setPlayer(slot, spec[slot]);
     }
-    if (spec.openTeamSheets) this.showTeamSheets();
     this.battle.sendUpdates();
+    if (spec.openTeamSheets) this.showTeamSheets();
   }
 
+  /** After the request for team preview, as on a server, where the players agree to it then. */
   showTeamSheets() {
     // A format with the "Force Open Team Sheets" rule has shown them already.
-    if (!this.battle.ruleTable.has('forceopenteamsheets')) this.battle.showOpenTeamSheets();
+    if (this.battle.ruleTable.has('forceopenteamsheets')) return;
+    this.battle.showOpenTeamSheets();
+    this.battle.sendUpdates();
   }
 
   receive(type, data) {

@@ -31,6 +31,7 @@ function load(packageRoot, { lean, fast }) {
     Field: part('field').Field,
   };
   if (lean) makeLean(classes.ModdedDex);
+  Dex.includeData(); // the base data, now: a damaged install shows at the start and not in the first battle
   const warnings = fast ? require('./fast').install(classes) : [];
   return { Battle: classes.Battle, Dex, classes, part, warnings };
 }

@@ -21,8 +21,12 @@ const RESIST_BERRY = {
   Ground: 'Shuca Berry', Ice: 'Yache Berry', Poison: 'Kebia Berry', Psychic: 'Payapa Berry', Rock: 'Charti Berry',
   Steel: 'Babiri Berry', Water: 'Passho Berry',
 };
-const ATTACKER_ITEMS = ['Life Orb', 'Focus Sash', 'Expert Belt', 'Clear Amulet', 'Covert Cloak', 'Lum Berry', 'Safety Goggles'];
-const BULKY_ITEMS = ['Sitrus Berry', 'Leftovers', 'Rocky Helmet', 'Safety Goggles', 'Covert Cloak', 'Mental Herb', 'Lum Berry'];
+const ATTACKER_ITEMS = [
+  'Life Orb', 'Focus Sash', 'Expert Belt', 'Clear Amulet', 'Covert Cloak', 'Lum Berry', 'Safety Goggles',
+];
+const BULKY_ITEMS = [
+  'Sitrus Berry', 'Leftovers', 'Rocky Helmet', 'Safety Goggles', 'Covert Cloak', 'Mental Herb', 'Lum Berry',
+];
 
 /** A Choice item may sit beside these status moves: they hand it over, or are the last thing their user does. */
 const CHOICE_STATUS_MOVES = new Set(['trick', 'switcheroo', 'partingshot', 'healingwish', 'memento', 'lunardance']);
@@ -41,8 +45,9 @@ const HAZARD_ITEM = 'heavydutyboots';
 function profileOf(dex, set, species) {
   const moves = set.moves.map(move => dex.moves.get(move));
   const attacks = moves.filter(move => move.category !== 'Status');
-  // Attacks whose damage does not come from the user's own attack stats.
-  const scaling = attacks.filter(move => !move.damage && !move.damageCallback && !['bodypress', 'foulplay'].includes(move.id));
+  // Not those whose damage has nothing to do with the user's own attack stats.
+  const isFixed = move => move.damage || move.damageCallback || ['bodypress', 'foulplay'].includes(move.id);
+  const scaling = attacks.filter(move => !isFixed(move));
   const physical = scaling.filter(move => move.category === 'Physical').length;
   const special = scaling.length - physical;
   const trained = scaling.filter(move => !UTILITY_ATTACKS.has(move.id));
@@ -53,7 +58,8 @@ function profileOf(dex, set, species) {
   const main = (lead || baseStats.atk - baseStats.spa) >= 0 ? 'atk' : 'spa';
   const isMixed = trainedPhysical > 0 && trainedPhysical < trained.length;
   const isSlow = has('trickroom') || has('gyroball') || baseStats.spe <= 45;
-  const isSupport = attacks.length <= 1 || (attacks.length === 2 && /Support|Staller|Bulky Protect/.test(set.role)) ||
+  const isSupport = (attacks.length <= 1 && !/Setup Sweeper/.test(set.role)) ||
+    (attacks.length === 2 && /Support|Staller|Bulky Protect/.test(set.role)) ||
     (has('bodypress') && trained.length <= 1);
   return {
     attacks, physical, main, isMixed, isSupport,
@@ -112,6 +118,10 @@ function suits(dex, item, set, profile) {
   return item.id !== HAZARD_ITEM;
 }
 
+function weaknessesOf(dex, species) {
+  return dex.types.names().filter(type => dex.getImmunity(type, species) && dex.getEffectiveness(type, species) > 0);
+}
+
 /** Items in the order in which a set would like them, its own first. */
 function itemWishes(dex, set, species, profile, prng) {
   const wishes = profile.isBulky ? [...BULKY_ITEMS] : [...ATTACKER_ITEMS];
@@ -119,9 +129,10 @@ function itemWishes(dex, set, species, profile, prng) {
   if (stab && !profile.isSupport) wishes.push(TYPE_BOOST[stab.type]);
   if (profile.isStatusFree) wishes.push('Assault Vest', 'Choice Scarf');
   prng.shuffle(wishes);
-  const weaknesses = dex.types.names().filter(type => dex.getImmunity(type, species) && dex.getEffectiveness(type, species) > 0);
-  weaknesses.sort((a, b) => dex.getEffectiveness(b, species) - dex.getEffectiveness(a, species));
-  return [set.item, ...wishes, ...weaknesses.map(type => RESIST_BERRY[type]), TYPE_BOOST[stab?.type], ''].filter(name => name !== undefined);
+  const berries = weaknessesOf(dex, species)
+    .sort((a, b) => dex.getEffectiveness(b, species) - dex.getEffectiveness(a, species))
+    .map(type => RESIST_BERRY[type]);
+  return [set.item, ...wishes, ...berries, TYPE_BOOST[stab?.type], ''].filter(name => name !== undefined);
 }
 
 /** An item for the set: legal, free and of use to it; null when only its own would do and that is not to be had. */
@@ -129,9 +140,10 @@ function chooseItem(validator, set, species, profile, taken, prng) {
   const { dex } = validator;
   const isFree = item => !taken.has(item.id) && !validator.checkItem(set, item, {}) && item.gen <= dex.gen;
   const own = dex.items.get(set.item);
-  const isBound = !!species.requiredItems?.length || own.megaStone || own.zMove || ITEM_ABILITIES.has(dex.abilities.get(set.ability).id) ||
+  const isBound = !!species.requiredItems?.length || own.megaStone || own.zMove || own.id === 'powerherb' ||
+    ITEM_ABILITIES.has(dex.abilities.get(set.ability).id) ||
     set.moves.some(move => move === 'trick' || move === 'switcheroo');
-  if (isBound) return isFree(own) ? own.name : null;
+  if (isBound) return isFree(own) && suits(dex, own, set, profile) ? own.name : null;
   const name = itemWishes(dex, set, species, profile, prng)
     .find(wish => wish === '' || (isFree(dex.items.get(wish)) && suits(dex, dex.items.get(wish), set, profile)));
   return name ?? '';
@@ -152,7 +164,7 @@ function fitSet(validator, set, species, taken, prng) {
     item,
     ability: set.ability,
     moves: set.moves,
-    nature: dex.natures.all().find(nature => nature.plus === plan.raised && nature.minus === plan.lowered)?.name ?? 'Hardy',
+    nature: dex.natures.all().find(({ plus, minus }) => plus === plan.raised && minus === plan.lowered)?.name ?? 'Hardy',
     level: ruleTable.adjustLevel ?? ruleTable.adjustLevelDown ?? ruleTable.defaultLevel,
     evs: evsOf(plan, dex, ruleTable.evLimit),
     ivs: ivsOf(profile, set, dex),
@@ -161,4 +173,4 @@ function fitSet(validator, set, species, taken, prng) {
   };
 }
 
-module.exports = { fitSet };
+module.exports = { fitSet, weaknessesOf };

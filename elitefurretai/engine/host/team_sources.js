@@ -14,8 +14,9 @@ const SINGLES_FOLDERS = new Set(['champions', 'gen8', 'gen7', 'gen6', 'gen5', 'g
 
 /** Fine in singles, a lost turn in doubles. */
 const SINGLES_MOVES = new Set([
-  'stealthrock', 'spikes', 'toxicspikes', 'stickyweb', 'rapidspin', 'defog', 'mortalspin', 'whirlwind', 'roar', 'dragontail',
-  'circlethrow', 'healbell', 'aromatherapy', 'rest', 'sleeptalk', 'teleport', 'futuresight', 'pursuit', 'batonpass', 'wish',
+  'stealthrock', 'spikes', 'toxicspikes', 'stickyweb', 'rapidspin', 'defog', 'mortalspin', 'whirlwind', 'roar',
+  'dragontail', 'circlethrow', 'healbell', 'aromatherapy', 'rest', 'sleeptalk', 'teleport', 'futuresight', 'pursuit',
+  'batonpass', 'wish',
 ]);
 
 /** A set that lost more of its movepool than this to the validator is no longer the set its authors meant. */
@@ -23,6 +24,9 @@ const KEPT_OF_MOVEPOOL = 0.6;
 
 /** How much likelier a strong species is drawn: one that Showdown gives a level 10 % lower, about five times. */
 const LEVEL_WEIGHT = 24;
+
+/** Roles that Showdown's set logic gives to one Pokémon of a team, by the team detail that says it is taken. */
+const SINGLE_ROLES = [['teraBlast', 'Tera Blast user'], ['zMove', 'Z-Move user'], ['dynamaxUser', 'Dynamax User']];
 
 const STATS = ['hp', 'atk', 'def', 'spa', 'spd', 'spe'];
 
@@ -85,19 +89,29 @@ class Entry {
 
   /** What the validator leaves of a set of Showdown's, or null. */
   legalSet(set) {
-    const { dex, ruleTable: { maxMoveCount } } = this.validator;
+    const { dex, ruleTable } = this.validator;
+    const { maxMoveCount } = ruleTable;
     const isAllowed = move => this.allows(set.abilities, [move], set.teraTypes?.[0]);
     const legal = set.movepool.filter(isAllowed);
     if (legal.length < KEPT_OF_MOVEPOOL * set.movepool.length) return null;
+    // Showdown's logic takes these for granted and throws without them.
+    const demanded = [set.role === 'Tera Blast user' && 'terablast', this.species.requiredMove].filter(Boolean);
+    const has = name => legal.some(move => dex.moves.get(move).id === dex.moves.get(name).id);
+    if (!demanded.every(has) || (demanded.includes('terablast') && ruleTable.has('terastalclause'))) return null;
     let movepool = legal;
     if (!this.source.isDoubles) {
       const useful = legal.filter(move => !SINGLES_MOVES.has(dex.moves.get(move).id));
-      if (!useful.includes('protect') && !useful.includes('Protect') && isAllowed('protect')) useful.push('protect');
+      if (!has('protect') && isAllowed('protect')) useful.push('protect');
       if (useful.length >= maxMoveCount) movepool = useful;
     }
     const abilities = set.abilities.filter(ability => this.allows([ability], [legal[0]], set.teraTypes?.[0]));
     const isWhole = movepool.length >= Math.min(maxMoveCount, set.movepool.length);
     return isWhole && abilities.length ? { ...set, movepool, abilities } : null;
+  }
+
+  /** Whether one of its sets can still join a team. */
+  fits(teamDetails) {
+    return this.sets.some(({ role }) => !SINGLE_ROLES.some(([detail, single]) => teamDetails[detail] && role === single));
   }
 
   /** A set by Showdown's own logic: role, moves that go together, ability, item. */

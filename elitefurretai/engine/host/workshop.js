@@ -38,6 +38,7 @@ function describe(Dex, format) {
 function create({ Dex, part }) {
   const { Teams } = part('teams');
   const { TeamValidator } = part('team-validator');
+  const generateTeams = require('./team_generator').create({ Dex, part, Teams, TeamValidator });
 
   const methods = {
     /** Every two-player doubles format that Showdown has, described; of the others, the ids. */
@@ -69,7 +70,7 @@ function create({ Dex, part }) {
 
     /** One packed, validated random team for each seed. */
     generate({ format, seeds }) {
-      return require('./team_generator').create({ Dex, part, Teams, TeamValidator })(format, seeds);
+      return generateTeams(format, seeds);
     },
   };
 
