@@ -1,6 +1,6 @@
 """Showdown's simulator with our fast path against stock Showdown: the same recorded battles, battles per CPU second.
 
-Battles are first played through the engine with random choices, then their input logs are replayed by two Node
+Battles are first played through the engine with random choices, which are then replayed by two Node
 processes, in turn: stock as installed, and ours as the host loads it. All that a battle sends (logs of both channels,
 requests, result) must be the same, byte for byte but for time stamps, in every round. The first round of each is
 warm-up: it is compared, not timed.
@@ -40,8 +40,8 @@ FORMATS = (
 REPLAY_SCRIPT = Path(__file__).parent / "replay.js"
 
 
-def record_battles(battles: int, seed: int) -> list[list[str]]:
-    """Input logs of random battles, spread evenly over the formats; half the teams are built in, half generated."""
+def record_battles(battles: int, seed: int) -> list[dict[str, Any]]:
+    """Specs and choices of random battles, spread over the formats; half the teams are built in, half generated."""
     rng = random.Random(seed)
     specs = []
     for format_id in FORMATS:
@@ -52,22 +52,24 @@ def record_battles(battles: int, seed: int) -> list[list[str]]:
         for index in range(count):
             pool = pools[index % len(pools)]
             teams = (pool.sample(rng).packed, pool.sample(rng).packed)
-            specs.append(BattleSpec(format_id, rng.getrandbits(64), teams, record=True))
+            specs.append(BattleSpec(format_id, rng.getrandbits(64), teams))
     with Simulator() as simulator:
-        return [list(battle.result.input_log) for battle in play(simulator, specs)]
+        return [
+            {"spec": json.loads(battle.spec.to_json()), "choices": battle.choices} for battle in play(simulator, specs)
+        ]
 
 
 class Replayer:
     """A Node process that replays all recorded battles each time it is asked."""
 
-    def __init__(self, logs: Path, *, fast: bool) -> None:
+    def __init__(self, battles: Path, *, fast: bool) -> None:
         flags = BATTLE_HEAP_FLAGS if fast else ()
         options = json.dumps({"fast": fast, "lean": fast})
         self.process = subprocess.Popen(
             [
                 str(node_binary()),
                 *flags,
-                *map(str, (REPLAY_SCRIPT, ensure_showdown(), HOST_SCRIPT.parent, logs)),
+                *map(str, (REPLAY_SCRIPT, ensure_showdown(), HOST_SCRIPT.parent, battles)),
                 options,
             ],
             stdin=subprocess.PIPE,
@@ -93,11 +95,11 @@ class Replayer:
 
 def run(args: argparse.Namespace) -> Measurement:
     """Record, replay in turn, compare."""
-    inputs = record_battles(args.battles, args.seed)
+    recorded = record_battles(args.battles, args.seed)
     with tempfile.TemporaryDirectory() as folder:
-        logs = Path(folder) / "logs.json"
-        logs.write_text(json.dumps(inputs), encoding="utf-8")
-        stock, fast = Replayer(logs, fast=False), Replayer(logs, fast=True)
+        battles = Path(folder) / "battles.json"
+        battles.write_text(json.dumps(recorded), encoding="utf-8")
+        stock, fast = Replayer(battles, fast=False), Replayer(battles, fast=True)
         try:
             rounds = [(stock.round(), fast.round()) for _ in range(args.rounds + 1)]
         finally:
@@ -106,10 +108,10 @@ def run(args: argparse.Namespace) -> Measurement:
     expected = rounds[0][0]["digests"]
     same = all(side["digests"] == expected for pair in rounds for side in pair)
     timed = rounds[1:]
-    theirs, ours = (len(inputs) / statistics.median(pair[i]["cpuSeconds"] for pair in timed) for i in (0, 1))
+    theirs, ours = (len(recorded) / statistics.median(pair[i]["cpuSeconds"] for pair in timed) for i in (0, 1))
     ratios = [pair[0]["cpuSeconds"] / pair[1]["cpuSeconds"] for pair in timed]
     details = {
-        "battles": len(inputs),
+        "battles": len(recorded),
         "formats": list(FORMATS),
         "rounds": args.rounds,
         "ratio_of_each_round": [round(ratio, 2) for ratio in ratios],

@@ -69,7 +69,7 @@ def _specs(spec: FormatSpec, pool: TeamPool, battles: int, seed: int) -> Iterato
 
 
 def _report(played: list[PlayedBattle], seconds: float, python_cpu: float, node_cpu: float) -> None:
-    decisions = sum(battle.decisions for battle in played)
+    decisions = sum(len(battle.choices) for battle in played)
     turns = sum(battle.result.turns for battle in played) / len(played)
     wins = [sum(battle.result.winner == side for battle in played) for side in (0, 1)]
     refused = sum(len(battle.refusals) for battle in played)

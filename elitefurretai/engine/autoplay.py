@@ -31,8 +31,9 @@ class PlayedBattle:
 
     spec: BattleSpec
     result: BattleResult
-    decisions: int
-    """Decisions of both sides, refused ones included."""
+    choices: tuple[tuple[int, str], ...]
+    """Side and text of every choice in order, refused ones included. With the spec they replay the battle (Showdown's
+    own input log does not always: it writes a target behind a locked move, and refuses to read it)."""
     refusals: tuple[str, ...]
 
 
@@ -44,11 +45,11 @@ class _Running:
         self.rng = random.Random(spec.seed)
         format_spec = resolve_format(spec.format)
         self.trackers = [BattleTracker(format_spec, name, f"battle-{spec.seed}") for name in spec.names]
-        self.decisions = 0
+        self.choices: list[tuple[int, str]] = []
 
     def finished(self, result: BattleResult) -> PlayedBattle:
         refusals = [words for tracker in self.trackers for words in tracker.refusals]
-        return PlayedBattle(self.spec, result, self.decisions, tuple(refusals))
+        return PlayedBattle(self.spec, result, tuple(self.choices), tuple(refusals))
 
 
 def play(
@@ -86,8 +87,9 @@ def _advance(simulator: Simulator, battle: _Running, update: BattleUpdate, choos
         if due in (Decision.WAIT, Decision.OVER):
             continue
         assert tracker.request is not None
-        battle.decisions += 1
-        simulator.choose(update.battle, side, choose(tracker.request, battle.rng))
+        choice = choose(tracker.request, battle.rng)
+        battle.choices.append((side, choice))
+        simulator.choose(update.battle, side, choice)
 
 
 def random_choice(request: Request, rng: random.Random) -> str:
