@@ -1,8 +1,9 @@
 """The engine with state tracking against poke-env's random players over a websocket: battles per CPU second.
 
-Both sides play the same format with the same teams and the same policy (poke-env's own uniform random orders), and
-track both players' battles with poke-env. They run in turn, in processes of their own; the CPU time of all
-processes of a side counts (Python, Node host; Python, server, its simulators), start-up does not.
+Both sides play the same format with the same pool of teams and random choices, and track both players' battles with
+poke-env. Ours draws uniformly over moves and targets, theirs over joint orders; that battles are equally long is part
+of the check. They run in turn, in processes of their own; the CPU time of all processes of a side counts (Python,
+Node host; Python, server, its simulators), start-up does not.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ from typing import Any
 
 from poke_env import AccountConfiguration, RandomPlayer, ServerConfiguration
 from poke_env.battle import DoubleBattle
-from poke_env.player import Player
 from poke_env.teambuilder import Teambuilder
 
 from benchmarks.measure import Measurement, main, tree_cpu_seconds
+from elitefurretai.engine.autoplay import play
 from elitefurretai.engine.formats import resolve_format
 from elitefurretai.engine.server import ShowdownServer
 from elitefurretai.engine.simulator import BattleSpec, Simulator
 from elitefurretai.engine.teams import TeamPool
-from elitefurretai.engine.tracking import BattleTracker, Decision
 
 AT_ONCE = 16
 
@@ -49,53 +49,24 @@ class Embedded:
     """Our side: the simulator with both players tracked."""
 
     def __init__(self, format_id: str, seed: int) -> None:
-        self.format = resolve_format(format_id)
-        self.pool = TeamPool.builtin(self.format.id)
+        self.format_id = resolve_format(format_id).id
+        self.pool = TeamPool.builtin(self.format_id)
         self.rng = random.Random(seed)
         self.simulator = Simulator()
         self.simulator.start()
-        self.trackers: dict[int, list[BattleTracker]] = {}
 
     def play(self, battles: int) -> dict[str, int]:
         """Play battles to the end; what was done."""
-        counts = {"battles": 0, "turns": 0, "decisions": 0}
-        left = battles
-        for _ in range(min(AT_ONCE, battles)):
-            self._start()
-            left -= 1
-        while self.trackers:
-            for update in self.simulator.exchange():
-                for side, tracker in enumerate(self.trackers[update.battle]):
-                    if update.texts[side] and tracker.feed(update.texts[side]) not in (
-                        Decision.WAIT,
-                        Decision.OVER,
-                    ):
-                        counts["decisions"] += 1
-                        self.simulator.choose(update.battle, side, self._choice(tracker))
-                if update.error:
-                    raise RuntimeError(update.error)
-                if update.result:
-                    del self.trackers[update.battle]
-                    counts["battles"] += 1
-                    counts["turns"] += update.result.turns
-                    if left:
-                        self._start()
-                        left -= 1
-        return counts
+        played = list(play(self.simulator, (self._spec() for _ in range(battles)), at_once=AT_ONCE))
+        return {
+            "battles": len(played),
+            "turns": sum(battle.result.turns for battle in played),
+            "decisions": sum(len(battle.choices) for battle in played),
+        }
 
-    def _start(self) -> None:
+    def _spec(self) -> BattleSpec:
         teams = (self.pool.sample(self.rng).packed, self.pool.sample(self.rng).packed)
-        spec = BattleSpec(self.format.id, self.rng.getrandbits(64), teams)
-        battle = self.simulator.start_battle(spec)
-        self.trackers[battle] = [BattleTracker(self.format, name) for name in spec.names]
-
-    def _choice(self, tracker: BattleTracker) -> str:
-        """The order of poke-env's RandomPlayer, without its ``/choose``."""
-        if tracker.due is Decision.PREVIEW:
-            assert tracker.request is not None
-            places = range(1, len(tracker.request["side"]["pokemon"]) + 1)
-            return "team " + "".join(map(str, self.rng.sample(places, len(places))))
-        return Player.choose_random_doubles_move(tracker.battle).message.removeprefix("/choose ")
+        return BattleSpec(self.format_id, self.rng.getrandbits(64), teams)
 
     def close(self) -> None:
         """End the host."""
@@ -103,7 +74,7 @@ class Embedded:
 
 
 class CountingPlayer(RandomPlayer):
-    """poke-env's random player, counting its decisions and asking again, as ours does, where a choice is refused."""
+    """poke-env's random player, counting its decisions."""
 
     decisions = 0
 
@@ -196,7 +167,6 @@ def run(args: argparse.Namespace) -> Measurement:
     totals = [{key: sum(pair[i][key] for pair in timed) for key in timed[0][0]} for i in (0, 1)]
     ours, theirs = (total["battles"] / total["cpu_seconds"] for total in totals)
     turns = [total["turns"] / total["battles"] for total in totals]
-    # The same policy on the same teams: lengths agree but for chance.
     same = totals[0]["battles"] == totals[1]["battles"] and abs(turns[0] / turns[1] - 1) < 0.15
     ratios = [(a["battles"] / a["cpu_seconds"]) / (b["battles"] / b["cpu_seconds"]) for a, b in timed]
     details = {
