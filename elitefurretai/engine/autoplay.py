@@ -7,22 +7,20 @@ decision is then taken again.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from elitefurretai.engine.errors import EngineError
+from elitefurretai.engine.errors import EngineError, HostError
 from elitefurretai.engine.formats import resolve_format
 from elitefurretai.engine.simulator import BattleResult, BattleSpec, BattleUpdate, Simulator
 from elitefurretai.engine.tracking import BattleTracker, Decision, Request
 
 Chooser = Callable[[Request, random.Random], str]
 
-SWITCH_RATE = 0.1
-GIMMICK_RATE = 0.3
 _GIMMICKS = {"canTerastallize": "terastallize", "canMegaEvo": "mega", "canDynamax": "dynamax"}
-_AIMED_AT_FOES = frozenset(["normal", "any", "adjacentFoe"])
 
 
 @dataclass(frozen=True)
@@ -63,18 +61,42 @@ def play(
     running: dict[int, _Running] = {}
     choose = choose or random_choice
 
-    def fill() -> None:
-        while len(running) < at_once and (spec := next(waiting, None)) is not None:
+    def fill(places: int) -> None:
+        for spec in itertools.islice(waiting, places):
             running[simulator.start_battle(spec)] = _Running(spec)
 
-    fill()
-    while running:
-        for update in simulator.exchange():
-            battle = running[update.battle]
-            _advance(simulator, battle, update, choose)
-            if update.result is not None:
-                yield running.pop(update.battle).finished(update.result)
-        fill()
+    try:
+        # Two halves: Node plays one while Python reads the other. Each reply is to the older of two frames under way.
+        for half in (at_once - at_once // 2, at_once // 2):
+            fill(half)
+            simulator.send()
+        while running:
+            ended = 0
+            for update in simulator.receive():
+                battle = running[update.battle]
+                _advance(simulator, battle, update, choose)
+                if update.result is not None:
+                    ended += 1
+                    yield running.pop(update.battle).finished(update.result)
+            fill(ended)
+            simulator.send()
+        while simulator.outstanding:
+            simulator.receive()
+    except HostError:
+        running.clear()  # they went with the host
+        raise
+    finally:
+        if running:
+            _leave(simulator, running)
+
+
+def _leave(simulator: Simulator, running: Iterable[int]) -> None:
+    """Give the simulator back without battles of ours or replies under way, also when the caller stopped listening."""
+    for battle in set(running) & simulator.running.keys():
+        simulator.abort(battle)
+    simulator.send()
+    while simulator.outstanding:
+        simulator.receive()
 
 
 def _advance(simulator: Simulator, battle: _Running, update: BattleUpdate, choose: Chooser) -> None:
@@ -93,7 +115,7 @@ def _advance(simulator: Simulator, battle: _Running, update: BattleUpdate, choos
 
 
 def random_choice(request: Request, rng: random.Random) -> str:
-    """A choice for any request, in the words of ``/choose``, uniform over moves and targets."""
+    """A choice for any request, in the words of ``/choose``, uniform over each slot's orders."""
     team = request["side"]["pokemon"]
     if request.get("teamPreview"):
         order = rng.sample(range(1, len(team) + 1), request.get("maxChosenTeamSize") or len(team))
@@ -115,49 +137,58 @@ class _Used:
 
 
 def _switch(team: list[dict[str, Any]], slot: int, used: _Used, rng: random.Random) -> str:
+    places = _places(team, slot, used)
+    if not places:
+        return "pass"
+    place = rng.choice(places)
+    used.places.add(place)
+    return f"switch {place}"
+
+
+def _places(team: list[dict[str, Any]], slot: int, used: _Used) -> list[int]:
+    """Where in the team a replacement for the slot stands; for Revival Blessing, the fainted."""
     reviving = bool(team[slot].get("reviving"))
-    candidates = [
+    return [
         place
         for place, pokemon in enumerate(team, start=1)
         if place not in used.places and _is_fainted(pokemon) == reviving and (reviving or not pokemon["active"])
     ]
-    if not candidates:
-        return "pass"
-    place = rng.choice(candidates)
-    used.places.add(place)
-    return f"switch {place}"
 
 
 def _turn(team: list[dict[str, Any]], slot: int, active: dict[str, Any] | None, used: _Used, rng: random.Random) -> str:
     pokemon = team[slot]
     if active is None or _is_fainted(pokemon) or pokemon.get("commanding"):
         return "pass"
-    if not active.get("trapped") and rng.random() < SWITCH_RATE:
-        switch = _switch(team, slot, used, rng)
-        if switch != "pass":
-            return switch
-    gimmick = next((word for key, word in _GIMMICKS.items() if active.get(key)), None)
-    if used.gimmick or rng.random() >= GIMMICK_RATE:
-        gimmick = None
-    index = rng.choice([index for index, move in enumerate(active["moves"]) if not move.get("disabled")])
-    # A Pokémon that is or becomes dynamaxed uses the Max Move of the place, which may want another target.
-    dynamaxed = "maxMoves" in active and (gimmick == "dynamax" or not active.get("canDynamax"))
-    move = active["maxMoves"]["maxMoves"][index] if dynamaxed else active["moves"][index]
-    words = [f"move {index + 1}", *_target(move.get("target"), slot, rng)]
-    if gimmick is not None:
-        used.gimmick = True
-        words.append(gimmick)
-    return " ".join(words)
+    gimmick = next((word for key, word in _GIMMICKS.items() if active.get(key) and not used.gimmick), "")
+    switches = [] if active.get("trapped") else _places(team, slot, used)
+    orders: list[tuple[int, int | None, str]] = []
+    for word in ("", gimmick) if gimmick else ("",):
+        # A Pokémon that is or becomes dynamaxed uses the Max Move of the place, which may want another target.
+        dynamaxed = "maxMoves" in active and (word == "dynamax" or not active.get("canDynamax"))
+        moves = active["maxMoves"]["maxMoves"] if dynamaxed else active["moves"]
+        for index, move in enumerate(moves, start=1):
+            if not move.get("disabled") and not active["moves"][index - 1].get("disabled"):
+                orders += [(index, target, word) for target in _targets(move.get("target"), slot)]
+    number = rng.randrange(len(switches) + len(orders))
+    if number < len(switches):
+        used.places.add(switches[number])
+        return f"switch {switches[number]}"
+    index, target, word = orders[number - len(switches)]
+    used.gimmick = used.gimmick or bool(word)
+    return " ".join([f"move {index}", *([str(target)] if target else []), *([word] if word else [])])
 
 
-def _target(kind: str | None, slot: int, rng: random.Random) -> list[str]:
-    if kind in _AIMED_AT_FOES:
-        return [str(rng.randint(1, 2))]
+def _targets(kind: str | None, slot: int) -> tuple[int | None, ...]:
+    ally = -2 if slot == 0 else -1
+    if kind in ("normal", "any"):
+        return (1, 2, ally)
+    if kind == "adjacentFoe":
+        return (1, 2)
     if kind == "adjacentAlly":
-        return [f"-{2 - slot}"]
+        return (ally,)
     if kind == "adjacentAllyOrSelf":
-        return [f"-{rng.randint(1, 2)}"]
-    return []
+        return (-1, -2)
+    return (None,)
 
 
 def _is_fainted(pokemon: dict[str, Any]) -> bool:

@@ -126,6 +126,11 @@ class Simulator:
         """The battles that have neither ended nor failed."""
         return dict(self._specs)
 
+    @property
+    def outstanding(self) -> int:
+        """How many ``send`` have not had their ``receive``."""
+        return self.host.outstanding
+
     def start_battle(self, spec: BattleSpec) -> int:
         """Queue a new battle and give its number."""
         battle = self._next_battle

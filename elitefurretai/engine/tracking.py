@@ -14,11 +14,11 @@ from enum import Enum
 from typing import Any
 
 import orjson
-from poke_env.battle import DoubleBattle
 from poke_env.teambuilder import Teambuilder
 
 from elitefurretai.engine.errors import TrackingError
 from elitefurretai.engine.formats import FormatSpec
+from elitefurretai.engine.tracked_battle import TrackedBattle
 
 _logger = logging.getLogger(__name__)
 
@@ -31,6 +31,8 @@ _NOT_THE_BATTLE = frozenset(
         "unlink sentchoice expire tempnotify tempnotifyoff bigerror debug seed gametype"
     ).split()
 ) | {""}
+# And lines that poke-env itself passes over, after having copied them twice.
+_PASSED_OVER = _NOT_THE_BATTLE | frozenset(TrackedBattle.MESSAGES_TO_IGNORE)
 
 
 class Decision(Enum):
@@ -49,7 +51,7 @@ class BattleTracker:
 
     def __init__(self, format_spec: FormatSpec, player_name: str, tag: str = "battle") -> None:
         self.format = format_spec
-        self.battle = DoubleBattle(tag, player_name, _logger, gen=format_spec.gen)
+        self.battle = TrackedBattle(tag, player_name, _logger, gen=format_spec.gen)
         self.request: Request | None = None
         """The last request, as Showdown sent it."""
         self.due = Decision.WAIT
@@ -78,7 +80,7 @@ class BattleTracker:
         kind = parts[1]
         if kind == "request":
             return self._read_request(line[len("|request|") :])
-        if kind in _NOT_THE_BATTLE:
+        if kind in _PASSED_OVER:
             return None
         if kind == "error":
             self.refusals.append("|".join(parts[2:]))
@@ -87,7 +89,7 @@ class BattleTracker:
             self.battle.won_by(parts[2])
             return Decision.OVER
         if kind == "tie":
-            self.battle.tied()
+            self.battle.tied()  # type: ignore[no-untyped-call]  # poke-env leaves its `-> None` out
             return Decision.OVER
         if kind == "showteam":
             self._read_team_sheet(parts[2], "|".join(parts[3:]))

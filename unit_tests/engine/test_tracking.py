@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 
 import pytest
+from poke_env.battle import DoubleBattle
 
 from elitefurretai.engine.autoplay import random_choice
 from elitefurretai.engine.errors import TrackingError
@@ -102,6 +104,22 @@ def test_it_does_not_matter_in_which_pieces_the_text_arrives(simulator: Simulato
             for line in text.split("\n"):
                 by_line.feed(line)
         assert snapshot(by_line) == snapshot(trackers[side])
+
+
+@pytest.mark.parametrize("format_id", ["gen9vgc2023regc", "gen9vgc2025regi", "gen9randomdoublesbattle", "gen8vgc2022"])
+def test_the_short_cuts_of_the_tracked_battle_change_nothing(
+    simulator: Simulator, make_spec: MakeSpec, format_id: str
+) -> None:
+    for seed in range(6):
+        spec = make_spec(format_id, seed=seed)
+        _, texts, _ = played(simulator, spec)
+        for side, name in enumerate(spec.names):
+            ours, stock = (BattleTracker(resolve_format(format_id), name) for _ in range(2))
+            stock.battle = DoubleBattle("battle", name, logging.getLogger(), gen=ours.format.gen)  # type: ignore[assignment]
+            for text in texts[side]:
+                assert ours.feed(text) is stock.feed(text)
+                assert snapshot(ours) == snapshot(stock)
+                assert ours.battle.valid_orders == stock.battle.valid_orders
 
 
 def test_lines_of_a_chat_room_are_passed_over() -> None:

@@ -29,6 +29,12 @@ function load(packageRoot, { lean, fast }) {
     Pokemon: part('pokemon').Pokemon,
     Side: part('side').Side,
     Field: part('field').Field,
+    DexAbilities: Dex.abilities.constructor,
+    DexItems: Dex.items.constructor,
+    DexMoves: Dex.moves.constructor,
+    DexSpecies: Dex.species.constructor,
+    DexConditions: Dex.conditions.constructor,
+    SodiumRNG: part('prng').SodiumRNG,
   };
   if (lean) makeLean(classes.ModdedDex);
   Dex.includeData(); // the base data, now: a damaged install shows at the start and not in the first battle

@@ -22,6 +22,10 @@ const PARTS = {
     ['Field', 'getWeather'], ['Field', 'getTerrain'], ['Field', 'addPseudoWeather'],
   ],
   active_move: [['ModdedDex', 'getActiveMove']],
+  lookups: [
+    ['DexAbilities', 'get'], ['DexItems', 'get'], ['DexMoves', 'get'], ['DexSpecies', 'get'], ['DexConditions', 'get'],
+  ],
+  random: [['SodiumRNG', 'next'], ['SodiumRNG', 'setSeed']],
 };
 
 function digest(fn) {
