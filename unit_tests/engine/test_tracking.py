@@ -43,6 +43,7 @@ def snapshot(tracker: BattleTracker) -> dict[str, object]:
     teams = {**battle.team, **battle.opponent_team}
     return {
         "turn": battle.turn,
+        "orders": [[order.message for order in slot] for slot in battle.valid_orders],
         "won": battle.won,
         "weather": battle.weather,
         "fields": battle.fields,
@@ -119,7 +120,6 @@ def test_the_short_cuts_of_the_tracked_battle_change_nothing(
             for text in texts[side]:
                 assert ours.feed(text) is stock.feed(text)
                 assert snapshot(ours) == snapshot(stock)
-                assert ours.battle.valid_orders == stock.battle.valid_orders
 
 
 def test_lines_of_a_chat_room_are_passed_over() -> None:
