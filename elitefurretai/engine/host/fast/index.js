@@ -21,7 +21,7 @@ const PARTS = {
     ['Side', 'foes'], ['Side', 'activeTeam'], ['Side', 'addSideCondition'], ['Side', 'addSlotCondition'],
     ['Field', 'getWeather'], ['Field', 'getTerrain'], ['Field', 'addPseudoWeather'],
   ],
-  active_move: [['ModdedDex', 'getActiveMove']],
+  active_move: [['ModdedDex', 'getActiveMove'], ['Battle', 'endTurn']],
   lookups: [
     ['DexAbilities', 'get'], ['DexItems', 'get'], ['DexMoves', 'get'], ['DexSpecies', 'get'], ['DexConditions', 'get'],
   ],
