@@ -24,6 +24,7 @@ PROGRESS_SECONDS = 0.25
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("demo", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--battle-format", default=DEFAULT_FORMAT, help="format to play; see elitefurretai formats")
+    parser.add_argument("--team-dir", help="folder of PokePaste .txt files to play with (default: built-in teams)")
     parser.add_argument("--battles", type=int, default=300, help="how many battles")
     parser.add_argument("--at-once", type=int, default=16, help="how many run at the same time")
     parser.add_argument("--seed", type=int, default=1, help="the same seed plays the same battles")
@@ -33,7 +34,10 @@ def run(args: argparse.Namespace) -> int:
     if args.battles < 1 or args.at_once < 1:
         raise EngineError("--battles and --at-once must be at least 1")
     spec = resolve_format(args.battle_format)
-    pool = TeamPool.default(spec.id, seed=args.seed)
+    if args.team_dir:
+        pool = TeamPool.from_folder(spec.id, args.team_dir, on_bad="fatal")
+    else:
+        pool = TeamPool.default(spec.id, seed=args.seed)
     print(f"{spec.name}: {args.battles} battles with {len(pool)} teams, {args.at_once} at a time")
     played: list[PlayedBattle] = []
     with Simulator() as simulator:

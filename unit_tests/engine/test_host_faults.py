@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from elitefurretai.cli import main
 from elitefurretai.engine.errors import HostDiedError, HostHungError, InstallError, NodeMissingError
 from elitefurretai.engine.host import fast_path_wanted
 from elitefurretai.engine.install import CACHE_VARIABLE, install_folder
@@ -127,9 +128,9 @@ def test_many_lines_on_stderr_do_not_block_the_host(
         assert len(simulator.exchange()) == 1
 
 
-def run_demo(**environment: str) -> subprocess.CompletedProcess[str]:
+def run_demo(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "elitefurretai", "demo", "--battles", "1"],
+        [sys.executable, "-m", "elitefurretai", "demo", "--battles", "1", *options],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -151,6 +152,23 @@ def test_a_missing_node_is_one_sentence_and_exit_code_2(monkeypatch: pytest.Monk
     with pytest.raises(NodeMissingError, match="/nowhere/node"):
         Simulator().start()
     assert_one_sentence(run_demo(), "/nowhere/node")
+
+
+def test_a_bad_team_an_empty_folder_and_an_unknown_format_are_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    assert_one_sentence(run_demo("--battle-format", "gen9vgc2023regz"), "did you mean gen9vgc2023reg")
+    assert_one_sentence(run_demo("--team-dir", str(tmp_path)), str(tmp_path))
+    assert_one_sentence(run_demo("--team-dir", str(tmp_path / "missing")), "missing")
+    (tmp_path / "illegal.txt").write_text("Mewtwo @ Leftovers\nAbility: Pressure\n- Psychic\n", encoding="utf-8")
+    assert_one_sentence(run_demo("--team-dir", str(tmp_path)), "illegal.txt")
+
+
+def test_no_disk_space_for_the_install_is_one_sentence_and_exit_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 0))
+    assert main(["install"]) == 2
+    assert "disk" in capsys.readouterr().err
 
 
 def test_a_damaged_showdown_is_one_sentence_and_exit_code_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
