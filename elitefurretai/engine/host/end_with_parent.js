@@ -6,5 +6,5 @@
  */
 const parent = Number(process.env.ELITEFURRETAI_PARENT);
 if (process.platform !== 'win32') {
-	setInterval(() => { if (process.ppid !== parent) process.exit(1); }, 1000).unref();
+  setInterval(() => { if (process.ppid !== parent) process.exit(1); }, 1000).unref();
 }

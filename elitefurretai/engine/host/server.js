@@ -26,21 +26,21 @@ const CHILD_EXIT_MS = 2000;
 let stopping = false;
 
 async function stop(code) {
-	if (stopping) return;
-	stopping = true;
-	const {processManagers} = dist('lib/process-manager.js');
-	const children = processManagers.flatMap(manager => manager.processes).map(child => child.getProcess());
-	const exits = children.map(child => new Promise(resolve => {
-		// Showdown takes a disconnect for a crash and would start the process again.
-		child.removeAllListeners('disconnect');
-		if (child.exitCode !== null || child.signalCode !== null) return resolve();
-		child.once('exit', resolve);
-		child.kill('SIGKILL');
-	}));
-	const deadline = new Promise(resolve => { setTimeout(resolve, CHILD_EXIT_MS); });
-	await Promise.race([Promise.all(exits), deadline]);
-	if (process.env.ELITEFURRETAI_REMOVE_DIR === '1') fs.rmSync(serverDir, {recursive: true, force: true});
-	process.exit(code);
+  if (stopping) return;
+  stopping = true;
+  const {processManagers} = dist('lib/process-manager.js');
+  const children = processManagers.flatMap(manager => manager.processes).map(child => child.getProcess());
+  const exits = children.map(child => new Promise(resolve => {
+    // Showdown takes a disconnect for a crash and would start the process again.
+    child.removeAllListeners('disconnect');
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once('exit', resolve);
+    child.kill('SIGKILL');
+  }));
+  const deadline = new Promise(resolve => { setTimeout(resolve, CHILD_EXIT_MS); });
+  await Promise.race([Promise.all(exits), deadline]);
+  if (process.env.ELITEFURRETAI_REMOVE_DIR === '1') fs.rmSync(serverDir, {recursive: true, force: true});
+  process.exit(code);
 }
 
 process.stdin.on('end', () => void stop(0)).on('error', () => void stop(0)).resume();
@@ -48,28 +48,28 @@ process.on('SIGTERM', () => void stop(0));
 process.on('SIGINT', () => void stop(0));
 // Windows keeps the id of a dead parent; there the closed pipe alone tells.
 if (process.platform !== 'win32') {
-	setInterval(() => { if (process.ppid !== parent) void stop(0); }, PARENT_POLL_MS);
+  setInterval(() => { if (process.ppid !== parent) void stop(0); }, PARENT_POLL_MS);
 }
 
 // Showdown's crash guard keeps a server up after an error in one battle or command. It starts late, and a
 // server without its port is of no use.
 let ready = false;
 process.on('uncaughtException', error => {
-	if (ready && error.syscall !== 'listen') return;
-	console.error(error);
-	void stop(1);
+  if (ready && error.syscall !== 'listen') return;
+  console.error(error);
+  void stop(1);
 });
 
 dist('server/config-loader.js');
 Config.customhttpresponse = (request, response) => {
-	if (request.url !== '/elitefurretai') return false;
-	response.writeHead(ready ? 200 : 503, {'Content-Type': 'text/plain', Connection: 'close'});
-	response.end(ready ? instance : '');
-	return true;
+  if (request.url !== '/elitefurretai') return false;
+  response.writeHead(ready ? 200 : 503, {'Content-Type': 'text/plain', Connection: 'close'});
+  response.end(ready ? instance : '');
+  return true;
 };
 dist('server/index.js').readyPromise.then(() => {
-	ready = true;
+  ready = true;
 }, error => {
-	console.error(error);
-	void stop(1);
+  console.error(error);
+  void stop(1);
 });

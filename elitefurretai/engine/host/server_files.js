@@ -22,31 +22,31 @@ const READ_ONLY = new Set(['data', 'dist', 'lib', 'node_modules', 'package.json'
 const READ_ONLY_DATABASES = new Set(['migrations', 'schemas']);
 
 function place(name) {
-	const inPackage = path.resolve(SHOWDOWN, name);
-	const relative = path.relative(SHOWDOWN, inPackage);
-	if (relative.startsWith('..') || path.isAbsolute(relative)) return inPackage;
-	const [top, second] = relative.split(path.sep);
-	if (READ_ONLY.has(top) || (top === 'databases' && READ_ONLY_DATABASES.has(second))) return inPackage;
-	return path.join(SERVER_DIR, relative);
+  const inPackage = path.resolve(SHOWDOWN, name);
+  const relative = path.relative(SHOWDOWN, inPackage);
+  if (relative.startsWith('..') || path.isAbsolute(relative)) return inPackage;
+  const [top, second] = relative.split(path.sep);
+  if (READ_ONLY.has(top) || (top === 'databases' && READ_ONLY_DATABASES.has(second))) return inPackage;
+  return path.join(SERVER_DIR, relative);
 }
 
 function replaceExports(file, exports) {
-	require.cache[require.resolve(file)].exports = exports;
+  require.cache[require.resolve(file)].exports = exports;
 }
 
 const fsFile = path.join(SHOWDOWN, 'dist', 'lib', 'fs.js');
 const stock = require(fsFile);
 
 class ServerPath extends stock.FSPath {
-	constructor(name) {
-		super(place(name));
-	}
+  constructor(name) {
+    super(place(name));
+  }
 }
 
 const FS = Object.assign(name => new ServerPath(name), {
-	FileReadStream: stock.FS.FileReadStream,
-	FSPath: ServerPath,
-	ROOT_PATH: SERVER_DIR,
+  FileReadStream: stock.FS.FileReadStream,
+  FSPath: ServerPath,
+  ROOT_PATH: SERVER_DIR,
 });
 replaceExports(fsFile, {FS, FSPath: ServerPath});
 
