@@ -125,7 +125,10 @@ class Host:
             self.close()
             verify_showdown(showdown)  # damaged files are the likely cause, and have a way out of their own
             raise
-        self.warnings = json.loads(hello.extra)["result"]["warnings"]
+        greeting = json.loads(hello.extra)["result"]
+        if greeting["protocol"] != PROTOCOL:
+            raise RuntimeError(f"the host speaks protocol {greeting['protocol']}, this client {PROTOCOL}")
+        self.warnings = greeting["warnings"]
 
     def send(self, commands: list[bytes]) -> None:
         """Send one frame; its reply is the next ``receive`` that is not taken by an earlier frame."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from elitefurretai.engine.autoplay import play
 from elitefurretai.engine.formats import PROVEN_FORMATS
 from elitefurretai.engine.host import HOST_SCRIPT
-from elitefurretai.engine.install import ensure_showdown
+from elitefurretai.engine.install import ensure_showdown, verify_showdown
 from elitefurretai.engine.node import node_binary
 from elitefurretai.engine.simulator import Simulator
 from unit_tests.engine.conftest import MakeSpec
@@ -115,5 +114,7 @@ def test_logs_stay_identical_over_hundreds_of_battles(make_spec: MakeSpec) -> No
     assert battle_texts(make_spec, 40, fast=True) == battle_texts(make_spec, 40, fast=False)
 
 
-def test_the_installed_package_is_not_written_to() -> None:
-    assert not [path for path in Path(ensure_showdown()).rglob("*") if "elitefurretai" in path.name]
+def test_a_patched_host_leaves_the_installed_files_as_they_were(make_spec: MakeSpec) -> None:
+    with Simulator(fast=True) as simulator:
+        assert len(list(play(simulator, [make_spec(seed=1)]))) == 1
+    verify_showdown(ensure_showdown())  # compares the digest of every file with that of the install
